@@ -2,9 +2,9 @@
 //!
 //! `cargo bench -p roadwright-planning --bench open_ground -- moving_ai FOLDER` solves the problems of the
 //! Moving AI files in a folder. `-- edits [N] [CELLS] [SEED]` repairs a plan on 1000 x 1000 cells N times.
-//! Both check each answer and print CPU times as one line of JSON. `-- agents [N] [STEPS] [SEED]` lets N
-//! agents drive between posts and prints the CPU times of the steps. Forecasts move in each step of 1/60 s,
-//! and each agent plans six times per second.
+//! Each of these two benchmarks checks every answer and prints CPU times as one line of JSON. `-- agents [N]
+//! [STEPS] [SEED]` lets N agents drive between posts and prints the CPU times of the steps. Forecasts move in
+//! each step of 1/60 s, and each agent plans six times per second.
 
 use cpu_time::ProcessTime;
 use roadwright_geometry::math::Stream;

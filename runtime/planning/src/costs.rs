@@ -38,15 +38,15 @@ const UNIT: f64 = 1.0 / 16.0;
 const LONGEST: u16 = u16::MAX / 2;
 /// Time that stands for "no route". It exceeds every other time by more than [`LONGEST`].
 const NEVER: u16 = u16::MAX;
-/// Landmarks are used only in networks with at least this many lanelets. In smaller networks,
-/// finding landmarks would take longer than they save.
+/// Minimum number of lanelets of a network for which landmarks are used. In smaller networks, finding
+/// landmarks takes more time than they save.
 const FEWEST: usize = 64;
-/// Times that lane changes and turns cost.
+/// Time penalties of lane changes and turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Weights {
-    /// Cost of a lane change, s.
+    /// Time penalty of a lane change, s.
     pub(crate) change_time: f64,
-    /// Cost of a turn at a junction, s.
+    /// Time penalty of a turn at a junction, s.
     pub(crate) turn_time: f64,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Costs {
     landmarks: Landmarks,
 }
 
-/// Times between each lanelet and the landmarks. Without landmarks there are no rows.
+/// Times between each lanelet and the landmarks; no rows if there are no landmarks.
 #[derive(Default)]
 struct Landmarks {
     /// Unit of all times, s.
@@ -263,7 +263,7 @@ impl Edges {
         let mut now = 0;
         while agenda.count > 0 {
             let number = now as usize % agenda.lists.len();
-            // Moves at no cost append to the list that is being emptied.
+            // Zero-cost moves append to the list that is being emptied.
             let Some(id) = agenda.lists[number].pop() else {
                 now += 1;
                 continue;
@@ -379,12 +379,13 @@ impl Bounds<'_> {
         let ((own_to, own_from), (goal_to, goal_from)) =
             (own.split_at(LANDMARKS), goal.split_at(LANDMARKS));
         let mut most = 0;
-        // If the goal leads to a landmark, so does everything that leads to the goal. Otherwise the difference
-        // exceeds the longest time.
+        // If a landmark can be reached from the goal, it can be reached from every lanelet that leads to the goal. If
+        // only the goal leads to the landmark, the difference exceeds the longest time.
         for (&own, &goal) in own_to.iter().zip(goal_to) {
             most = most.max(own.saturating_sub(goal));
         }
-        // If a landmark leads to a lanelet, it leads to everything that the lanelet leads to.
+        // Likewise, if a landmark leads to the lanelet but not to the goal, the goal cannot be reached from
+        // the lanelet.
         for (&own, &goal) in own_from.iter().zip(goal_from) {
             most = most.max(goal.saturating_sub(own));
         }

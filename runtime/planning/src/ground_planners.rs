@@ -192,7 +192,7 @@ static MOVE_TREE: ModuleInfo = ModuleInfo {
     doc: "Drives the quickest collision-free sequence of recorded moves.",
 };
 
-/// Move libraries that `move_tree` offers.
+/// Move libraries offered by the planner `move_tree`.
 static LIBRARIES: [&str; 7] = [
     "large",
     "large-angles",
@@ -339,7 +339,7 @@ impl GroundPlanner for Planner {
     }
 }
 
-/// Returns the settings of a planner without a map, in which only the search has a meaning.
+/// Returns the settings of a planner without a map. All settings except the search are ignored.
 fn without_map(search: GroundSearch) -> GroundPlanning {
     GroundPlanning {
         search,
@@ -390,8 +390,8 @@ fn move_tree(parameters: &ParameterSet) -> GroundSearch {
     })
 }
 
-/// Whether the ground planner with this id, with its default parameters, finds paths around obstacles. `true` if it is
-/// not built in.
+/// Whether the ground planner with this id searches a map with its default parameters, and thus finds paths around
+/// obstacles. `true` for planners that are not built in.
 pub fn uses_map(id: &str) -> bool {
     let mut entries = entries().into_iter();
     let entry = entries.find(|entry| entry.info.id == id);

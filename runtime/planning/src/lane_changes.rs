@@ -14,10 +14,10 @@
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 
-/// A change may begin only on a lanelet of at least this length, m.
+/// Minimum length of a lanelet on which a lane change may begin, m.
 const SHORTEST: f64 = 25.0;
 
-/// Returns the length of road that `changes` lane changes need, m.
+/// Returns the length of road required for `changes` lane changes, m.
 pub(crate) fn room_for(changes: usize) -> f64 {
     SHORTEST.max(changes as f64 * ROOM_FOR_CHANGE)
 }
@@ -26,9 +26,9 @@ pub(crate) fn room_for(changes: usize) -> f64 {
 pub(crate) struct Room<'a> {
     pub(crate) graph: &'a LaneGraph,
     pub(crate) class: VehicleClass,
-    /// Minimum distance from the beginning of a change to the point where it must be complete, m.
+    /// Minimum distance from the beginning of a lane change to the point where it must be complete, m.
     pub(crate) ahead: f64,
-    /// Remaining length of the first lanelet of the route, m; 0 if no change may begin on it.
+    /// Remaining length of the first lanelet of the route, m; 0 if no lane change may begin on it.
     pub(crate) first: f64,
     /// Position of the goal on the last lanelet of the route, m.
     pub(crate) goal: f64,
@@ -65,8 +65,8 @@ pub(crate) fn give_room(route: &mut [LaneletIndex], room: &Room<'_>) {
     }
 }
 
-/// A change moved to another road. It takes place on lanelet `at` of the route. `lanelets` replace
-/// the lanelets between this lanelet and the former position of the change.
+/// A lane change moved to another road: it takes place on lanelet `at` of the route, and `lanelets` replace
+/// the lanelets between this lanelet and its former position.
 struct Moved {
     at: usize,
     lanelets: [LaneletIndex; 2],
@@ -77,8 +77,8 @@ impl Room<'_> {
         self.graph.lanelet(id).length()
     }
 
-    /// Returns the length of a lanelet that the vehicle drives along and may use for lane changes,
-    /// m.
+    /// Returns the length of the part of a lanelet that the vehicle drives along and may use for lane
+    /// changes, m.
     fn driven_length(&self, route: &[LaneletIndex], at: usize) -> f64 {
         // The first lanelet is driven from the agent's position onwards, and the last one only up to the
         // goal.
@@ -93,8 +93,8 @@ impl Room<'_> {
         self.delays.get(id.index()).copied().unwrap_or(0.0)
     }
 
-    /// Returns how many consecutive lane changes the route makes directly before and directly after
-    /// lanelet `at`.
+    /// Returns the numbers of consecutive lane changes directly before and directly after lanelet `at` of the
+    /// route.
     fn changes_around(&self, route: &[LaneletIndex], at: usize) -> (usize, usize) {
         let changes = |at: usize| self.side(route[at], route[at + 1]).is_some();
         let before = (0..at).rev().take_while(|&at| changes(at)).count();
@@ -127,8 +127,8 @@ impl Room<'_> {
         self.graph.lanelet(id).access.admits(self.class)
     }
 
-    /// Returns the change from lanelet `k` of a route to the next, moved one road later; `None` if it cannot
-    /// be moved there.
+    /// Returns the lane change from lanelet `k` of a route to the next, moved one road later; `None` if it
+    /// cannot be moved there.
     fn later(&self, route: &[LaneletIndex], k: usize, to_left: bool) -> Option<Moved> {
         let here = route[k];
         let beside = |id: LaneletIndex| {
@@ -175,7 +175,7 @@ impl Room<'_> {
         None
     }
 
-    /// Returns the change from lanelet `k` of a route to the next, moved one road earlier; `None` if it
+    /// Returns the lane change from lanelet `k` of a route to the next, moved one road earlier; `None` if it
     /// cannot be moved there.
     fn earlier(&self, route: &[LaneletIndex], k: usize, to_left: bool) -> Option<Moved> {
         let target = route[k + 1];

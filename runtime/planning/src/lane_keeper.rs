@@ -1,4 +1,5 @@
-//! Changes lanes if the route requires it, or if the lane ends, and the gap is large enough.
+//! A behaviour that changes lanes if the route requires it or the lane ends, provided that the gap is large
+//! enough.
 //!
 //! The required gap is a minimum length plus the distance by which the gap shrinks in `gap_time`
 //! while the other vehicle closes in. Example with the defaults (3 m, 1.5 s), at 10 m/s:
@@ -131,8 +132,8 @@ pub struct LaneKeeper;
 
 /// Fraction of the usual gap that suffices near the end of the lane.
 const URGENT_SHARE: f64 = 0.5;
-/// The vehicle ahead in the other lane shows whether that lane is a queue only if its gap is at
-/// most this, m.
+/// Maximum gap to the vehicle ahead in the other lane at which its speed shows whether that lane is a queue,
+/// m.
 const SEEN_AHEAD: f64 = 80.0;
 
 /// Requirements for a gap in the other lane.
@@ -196,8 +197,8 @@ impl GapRule {
             && input.target_gap_behind >= kept(behind, behind - speed)
     }
 
-    /// Returns the minimum gaps ahead and behind for a change, m. Towards a vehicle that drives
-    /// away, only the plain gap is required.
+    /// Returns the minimum gaps ahead and behind for a lane change, m. If a gap is growing, only the minimum
+    /// length is required.
     fn needed(&self, input: &BehaviourInput) -> [f64; 2] {
         let needed = |closing: f64| self.gap + self.gap_time * closing.max(0.0);
         [
@@ -207,7 +208,7 @@ impl GapRule {
     }
 }
 
-/// Distances at which the end of a lane is announced.
+/// Distances before the end of a lane at which the end is announced.
 fn sight(parameters: &ParameterSet) -> LaneEndSight {
     LaneEndSight {
         motorway: parameters.value("end_distance"),

@@ -1,4 +1,4 @@
-//! Built-in planners and behaviours: they find routes through the lanes, and decide when to change lanes.
+//! Built-in planners and behaviours, which find routes through the lanes and decide when to change lanes.
 //!
 //! | part | contents |
 //! | --- | --- |

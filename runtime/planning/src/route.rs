@@ -56,22 +56,22 @@ static PARAMETERS: [ParameterInfo; 4] = [
 /// other route is better.
 const CRAMPED: f64 = 120.0;
 
-/// Finds routes by A* over the lanes of the road graph, by travel time. The lane to use follows
-/// from the next turns, because only some lanes lead into each turn.
+/// Finds routes by A* over the lanes of the road graph, by travel time. The next turns determine the choice
+/// of lane, because only some lanes lead into each turn.
 ///
 /// A route is a list of lanelets. A pair of consecutive lanelets that are side by side is a lane change.
 /// Landmarks (`costs.rs`), which all instances of the module share, guide the search.
 pub struct RoutePlanner {
     costs: Arc<Shared>,
-    /// Arrays of earlier searches. Their contents are never reused, so any thread can use them. If all of
-    /// them are in use, a search allocates new ones.
+    /// Arrays of earlier searches, kept to reuse their memory. Their contents are never reused, so any thread
+    /// can use them. If all of them are in use, a search allocates new ones.
     scratch: Mutex<Vec<Scratch>>,
 }
 
 /// Number of routes in a group. One thread searches for all routes of a group, one after another, with the
 /// same arrays.
 const TOGETHER: usize = 32;
-/// Several threads are used for at least this number of groups.
+/// Minimum number of groups for which several threads are used.
 const FEW_GROUPS: usize = 4;
 
 /// Inputs that all searches of a batch share.
@@ -181,7 +181,7 @@ impl Planner for RoutePlanner {
 }
 
 impl RoutePlanner {
-    /// Searches for the routes of some inputs, one after another.
+    /// Finds the routes for a slice of the inputs, one after another.
     fn answer(&self, batch: &Batch<'_>, inputs: &[PlannerInput]) -> Answers {
         let kept = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let scratch = kept().pop().unwrap_or_default();
@@ -241,7 +241,7 @@ impl<'a> Batch<'a> {
 // Connections are not nodes. A move from a lane to the next lane stands for the connection between them and has
 // the cost of both.
 
-/// A place ([`ViaPlaces`]) together with the part of the trip (outward or inward).
+/// Node of the search: a place ([`ViaPlaces`]) on the outward or the inward part of the trip.
 type Node = u32;
 
 /// Flag of a parent that is a lane beside the start. The other bits are its index in the list of these lanes.
@@ -298,7 +298,7 @@ enum ViaRules {
     Ignored,
 }
 
-/// Consecutive searches over the same graph.
+/// State of consecutive searches over the same graph.
 struct Search<'a> {
     graph: &'a LaneGraph,
     costs: &'a Costs,
@@ -354,7 +354,7 @@ impl<'a> Search<'a> {
         self.search(input, ViaRules::Ignored, routes)
     }
 
-    /// Searches once. The cost of a lanelet is the cost of reaching its start.
+    /// Runs a single search. The cost of a lanelet is the cost of reaching its start.
     ///
     /// The lanes beside the start are reached without driving and are not nodes of the search. A goal behind
     /// the start on one of these lanes is reached by driving around the block, and not by a lane change.
@@ -580,8 +580,8 @@ impl<'a> Search<'a> {
         self.costs.through(id) + self.delay_weight * f64::from(delay)
     }
 
-    /// Adds the lanelet that is reached from a node to the queue, if it may be driven and has not been
-    /// reached at a lower cost.
+    /// Adds the lanelet reached from a node to the queue, if the vehicle may use the lanelet and no cheaper
+    /// path to it is known.
     #[inline]
     fn reach(&mut self, from: Node, id: LaneletIndex, arrival: Arrival, target: &Target<'_>) {
         let Arrival { parent, by, cost } = arrival;
@@ -610,8 +610,8 @@ impl<'a> Search<'a> {
             cost,
             left,
         };
-        // If it is infinite, no route leads from here to the goal. The mark is kept, so that the node is not
-        // examined again.
+        // If the bound is infinite, no route leads from here to the goal. The mark is kept, so that the node
+        // is not examined again.
         if left.is_finite() {
             // Clamped at 0, because rounding may result in a slightly negative number.
             self.scratch.open.push((cost + left).max(0.0), node);

@@ -1,4 +1,4 @@
-//! Open nodes of a search for a route.
+//! Priority queue for the open nodes of a route search.
 //!
 //! A search closes nodes in the order of their estimates. Most nodes that it reaches are never closed, because
 //! their estimates are above the cost of the route. So only the nodes of the current interval of estimates are
@@ -15,7 +15,7 @@ use std::collections::BinaryHeap;
 
 /// Number of intervals per second of estimated cost. A power of two.
 const PER_SECOND: f64 = 128.0;
-/// Number of intervals. Estimates that exceed the first one by more are in the last interval.
+/// Number of intervals. The last interval also contains all larger estimates.
 const INTERVALS: usize = 4096;
 /// Marks the end of a list.
 const END: u32 = u32::MAX;
@@ -23,12 +23,12 @@ const END: u32 = u32::MAX;
 /// Priority queue of nodes, by lowest estimate, then by lowest number. Estimates are not negative.
 #[derive(Default)]
 pub(crate) struct RouteQueue {
-    /// Nodes of the current interval and earlier ones. Estimate and number are one integer, which is compared
-    /// in two instructions.
+    /// Nodes of the current interval and earlier ones. Estimate and number are packed into one integer, which
+    /// is compared in two instructions.
     heap: BinaryHeap<Reverse<u128>>,
     /// First node of the list of each interval. Empty until the first node is pushed.
     heads: Vec<u32>,
-    /// Nodes of all lists since the queue was cleared.
+    /// Entries of all lists since the queue was cleared.
     waiting: Vec<Waiting>,
     /// Lower limit of the first interval, s; `None` until a node is pushed.
     base: Option<f64>,
@@ -83,7 +83,7 @@ impl RouteQueue {
         self.waiting.push(added);
     }
 
-    /// Begins the first interval at an estimate, and returns that estimate.
+    /// Sets the lower limit of the first interval to an estimate, and returns this estimate.
     #[cold]
     fn start(&mut self, estimate: f64) -> f64 {
         self.heads.resize(INTERVALS, END);

@@ -1,4 +1,4 @@
-//! Explains plans: what a path costs layer by layer, and which cells a search expands.
+//! Explanation of plans: the cost of a path, layer by layer, and the cells that a search expands.
 
 use super::cell::{Cell, CellSize};
 use super::cost::{PLAIN, Rules, clamp_factor};
@@ -39,15 +39,15 @@ pub struct LayerCost {
 /// A plan, and the cells that its search has expanded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExplainedPlan {
-    /// Plan that the search has made.
+    /// The plan.
     pub plan: HybridPlan,
     /// The expanded cells, in order.
     pub expanded: Vec<Cell>,
 }
 
 impl HybridPath {
-    /// Makes the plan that [`plan_with`](Self::plan_with) would make from its current memory, and lists the cells that
-    /// its search expands. Learns nothing.
+    /// Returns the plan that [`plan_with`](Self::plan_with) would make with the current memory, and the cells that
+    /// its search expands. The memory stays unchanged.
     pub fn explain(
         &mut self,
         ground: &mut OpenGround,
@@ -131,8 +131,8 @@ impl OpenGround {
         }
     }
 
-    /// Sums the contributions of items near the given cells. Only items whose owner and layer pass
-    /// a test are included. Items without an owner always pass the test for owners.
+    /// Sums the contributions of items near the given cells. Only items whose layer and owner are accepted
+    /// are included. Items without an owner are always accepted by the test for owners.
     fn sums_along(
         &self,
         profile: &Profile,

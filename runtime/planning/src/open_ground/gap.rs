@@ -1,4 +1,4 @@
-//! Finds the gap that is too narrow for a body. Gaps are measured between outlines.
+//! Search for the gap that is too narrow for a body. Gaps are measured between outlines.
 
 use super::cell::{Cell, CellSize, Direction};
 use super::ground::OpenGround;

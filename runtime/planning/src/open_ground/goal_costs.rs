@@ -1,10 +1,10 @@
 //! Exact costs to a goal, from a search that continues over the steps of a run.
 //!
-//! A search of bounded size gets lost where the goal costs far more than the distance to it suggests, for
-//! example behind steep or wet ground: it would have to expand everything that is nearer, and an agent that
-//! learns while it drives has to drive through all of that. A second search from the goal does not depend on
-//! where the agent is, so it can continue while the agent drives. Once it has reached the agent, it knows the
-//! path.
+//! A search of bounded size gets lost where the cost to the goal is far higher than the distance suggests,
+//! for example behind steep or wet ground: it would have to expand all cells with lower estimates, and an
+//! agent that learns while it drives would have to drive through all of them. A second search from the goal
+//! does not depend on where the agent is, so it can continue while the agent drives. Once it has reached the
+//! agent, it knows the path.
 
 use super::cell::Cell;
 use super::cost::Rules;
@@ -17,8 +17,8 @@ use super::tile_space::{Reader, TileCache};
 /// Maximum number of cells that the search expands.
 const MOST: u64 = 400_000;
 
-/// Costs from the cells around a goal to the goal, considering only stationary items. They are
-/// lower bounds if other items are on the ground.
+/// Costs from the cells around a goal to the goal, considering only stationary items. Moving items can only
+/// add cost, so the costs are lower bounds.
 ///
 /// ```
 /// use roadwright_geometry::DVec2;

@@ -23,8 +23,8 @@ const KEPT_BYTES: usize = TILE_BYTES + TILE_CELLS * 4;
 const SQUARE: f64 = 32.0;
 /// An item is listed in at most this many squares. Larger items are checked in every query.
 const MOST_SQUARES: u64 = 4096;
-/// Number of changes that are remembered. A search that read its tiles before the oldest of these changes
-/// counts as outdated.
+/// Number of changes that are recorded. A search that read its tiles before the oldest recorded change counts
+/// as outdated.
 const MOST_CHANGES: usize = 65_536;
 
 /// Identifier of a profile in a map.
@@ -56,10 +56,10 @@ impl Stamp {
     }
 }
 
-/// Change of a part of the map since a stamp.
+/// Change of an area of the map since a stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
-    /// It has not changed.
+    /// The area has not changed.
     Unchanged,
     /// Some cells cost more or are newly blocked, and none costs less.
     Rose,
@@ -176,7 +176,7 @@ struct TileMap {
     reads: u64,
     /// Stationary items that make some cells cheaper than plain ground, ordered by number.
     lowering: Vec<u32>,
-    /// Smallest factor in each tile that contains items that lower the cost.
+    /// Smallest factor in each tile with items that lower the cost.
     smallest: BTreeMap<TileKey, u32>,
 }
 
@@ -1051,7 +1051,7 @@ impl Tile {
         }
     }
 
-    /// Factor of a cell without an owner's contribution `own`; 0 if the cell is blocked.
+    /// Factor of a cell, excluding the contribution `own` of an owner's items; 0 if the cell is blocked.
     #[inline]
     pub(super) fn factor(&self, at: usize, reading: Reading, own: Option<&Sums>) -> u32 {
         let mut cost = self.standing.costs[at];
@@ -1074,7 +1074,7 @@ impl Tile {
     }
 }
 
-/// Doubles the size of cells until the extent fits into the given memory, in bytes.
+/// Doubles the cell size until a map of the extent fits into the given memory, in bytes.
 pub fn fitting_cell_size(extent: Bounds, wanted: CellSize, memory: usize) -> FittingSize {
     let size = extent.high - extent.low;
     let mut fitting = FittingSize {
@@ -1098,7 +1098,7 @@ pub fn fitting_cell_size(extent: Bounds, wanted: CellSize, memory: usize) -> Fit
 /// Result of [`fitting_cell_size`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FittingSize {
-    /// Cell size that lets the map of the extent fit into the memory.
+    /// Cell size with which a map of the extent fits into the memory.
     pub size: CellSize,
     /// Number of times that the requested size was doubled.
     pub doublings: u32,

@@ -25,9 +25,9 @@ pub struct HybridParameters {
     pub rules: Rules,
     /// Maximum number of cells that each search expands.
     pub budget: u64,
-    /// Distance of the waypoint from a stationary agent, m.
+    /// Lookahead distance to the waypoint at standstill, m.
     pub near: f64,
-    /// Additional driving time to the waypoint at the current speed, s.
+    /// Additional lookahead to the waypoint, as a travel time at the current speed, s.
     pub ahead: f64,
     /// Minimum time between replans after the driver has left the path, s.
     pub pause: f64,
@@ -114,7 +114,7 @@ struct LearnedEstimate<'a> {
     last: std::cell::Cell<Option<KnownTile<'a>>>,
 }
 
-/// Knowledge about the cells of a tile.
+/// Known lower bounds of the costs to the goal from the cells of a tile.
 #[derive(Clone, Copy)]
 struct KnownTile<'a> {
     key: TileKey,
@@ -199,7 +199,7 @@ pub struct HybridMemory {
 }
 
 impl HybridMemory {
-    /// Whether both memories have the same goal and learned values. The times of the last plans may differ.
+    /// Whether `other` has the same goal and learned values. The times of the last plans may differ.
     pub fn knows_as_much_as(&self, other: &Self) -> bool {
         self.goal == other.goal && self.learned == other.learned
     }
@@ -271,12 +271,12 @@ impl HybridPath {
         self.memory.learned.tiles.len()
     }
 
-    /// Creates a plan at the given time, s.
+    /// Plans the trip. `now` is the simulation time, s.
     pub fn plan(&mut self, ground: &mut OpenGround, trip: &Trip, now: f64) -> HybridPlan {
         self.plan_with(ground, trip, now, None)
     }
 
-    /// Like [`Self::plan`], guided by a search from the goal of the same trip. The search must not be outdated.
+    /// Like [`Self::plan`], guided by a search from the goal of the same trip, which must not be outdated.
     pub fn plan_with(
         &mut self,
         ground: &mut OpenGround,
@@ -325,7 +325,7 @@ impl HybridPath {
         memory.stamp = ground.stamp().count();
     }
 
-    /// Returns a plan that is made without learning, and the cells that its search expands.
+    /// Plans without learning. Returns the plan and the cells that its search expands.
     pub(super) fn run_and_list(
         &mut self,
         ground: &mut OpenGround,
@@ -482,7 +482,7 @@ impl HybridPath {
     }
 }
 
-/// Result of a search: the plan, and what can be learned from it.
+/// Result of a search: the plan, and the data for learning from the search.
 struct EndedSearch {
     plan: HybridPlan,
     lessons: Vec<Lesson>,
@@ -524,7 +524,7 @@ pub enum Disagreement {
     TooSharp,
 }
 
-/// The motion that a driver intends.
+/// Current motion of a vehicle, for comparison with its plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Driving {
     /// Position of the vehicle, and the direction in which it moves.

@@ -16,7 +16,8 @@ const UNREACHED: u64 = u64::MAX;
 const ABSENT: u32 = u32::MAX;
 /// Number of children per heap entry. Four entries fit into a cache line.
 const BRANCHES: usize = 4;
-/// If more than 1 / `RESTART_SHARE` of the cells have changed, the planner plans from scratch.
+/// Limit for repairs: if more than 1 / `RESTART_SHARE` of the cells have changed, the planner plans from
+/// scratch.
 const RESTART_SHARE: u64 = 20;
 
 /// Priority of a cell.
@@ -29,9 +30,9 @@ struct Key {
 /// Costs of a cell.
 #[derive(Debug, Clone, Copy)]
 struct Label {
-    /// Cost to the goal when the cell was last expanded or updated.
+    /// Cost to the goal when the cell was last expanded or updated (g in [Koenig 2002]).
     settled: u64,
-    /// Cost to the goal through the best neighbour, one step ahead.
+    /// Cost to the goal through the best neighbour (one-step lookahead, rhs in [Koenig 2002]).
     ahead: u64,
 }
 
@@ -47,7 +48,7 @@ pub struct FactorChange {
 /// Reason why a plan was made from scratch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Restart {
-    /// It is the first plan, or the goal has changed.
+    /// The plan is the first one, or the goal has changed.
     Goal,
     /// More than a twentieth of the cells have changed.
     ManyChanges,
@@ -55,7 +56,7 @@ pub enum Restart {
     SmallerFactor,
 }
 
-/// Maintains the cheapest path from a moving start to a goal on a changing map.
+/// Planner that maintains the cheapest path from a moving start to a goal on a changing map.
 ///
 /// ```
 /// use roadwright_planning::open_ground::{Cell, FactorChange, GridMap, IncrementalPath, Rules};
@@ -275,7 +276,7 @@ impl IncrementalPath {
         self.labels[node.index()].ahead = ahead;
     }
 
-    /// Expands cells until the cost of the start is certain.
+    /// Expands cells until the cost of the start is final.
     fn settle(&mut self, start: NodeIndex, ties: Ties) {
         while let Some(first) = self.queue.first() {
             let label = self.labels[start.index()];

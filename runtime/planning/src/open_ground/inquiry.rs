@@ -21,9 +21,10 @@ use roadwright_geometry::{DVec2, Pose, heading_of};
 /// agent in a run expands as many in about a second.
 const MEANWHILE: u64 = 60_000;
 
-/// Number of cells that are expanded between two checks of whether to continue.
+/// Number of cells that are expanded between two checks for cancellation.
 const PORTION: u64 = 65_536;
-/// Maximum number of times that cells are halved because they are too coarse for a sufficiently wide gap.
+/// Maximum number of times that the cell size is halved because cells are too coarse for a sufficiently wide
+/// gap.
 const HALVINGS: u32 = 4;
 /// Distance between the positions that are checked on a straight path, m.
 const STRIDE: f64 = 0.25;
@@ -75,8 +76,8 @@ pub struct Answered {
 }
 
 impl OpenGround {
-    /// Decides whether there is a path, and finds it. Calls `goes_on` between portions of the work, and stops
-    /// when it returns `false`.
+    /// Decides whether there is a path, and finds it. Calls `goes_on` from time to time, and stops when it
+    /// returns `false`.
     pub fn answer(&mut self, inquiry: &Inquiry, mut goes_on: impl FnMut() -> bool) -> Answered {
         if !inquiry.search.uses_map() {
             return self.straight(&inquiry.trip);
@@ -165,7 +166,7 @@ impl OpenGround {
     }
 }
 
-/// A search with one cell size.
+/// State of a search with a given cell size.
 struct Finder {
     inquiry: Inquiry,
     expanded: u64,
@@ -275,8 +276,8 @@ impl Finder {
         }
     }
 
-    /// Follows each plan of a bounded search to its end and plans again from there, until the goal is reached.
-    /// `None` if a plan leads nowhere, if the limit on cells is reached, or if `goes_on` returns false.
+    /// Follows each plan of a bounded search to its end and plans again from there, until the goal is reached. `None`
+    /// if a plan makes no progress, if the limit on cells is reached, or if `goes_on` returns false.
     fn drive(
         &mut self,
         ground: &mut OpenGround,

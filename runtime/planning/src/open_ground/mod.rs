@@ -16,7 +16,7 @@
 //! | `hybrid.rs`, `goal_costs.rs` | [`HybridPath`]: learning searches of bounded size; a search from the goal that guides them |
 //! | `reach.rs`, `gap.rs` | [`Reachability`]: whether there is a path and, if not, the reason |
 //! | `inquiry.rs` | [`Inquiry`]: answers a single request for a path |
-//! | `explain.rs` | [`PathCosts`]: what a path costs layer by layer; the cells that a search expands |
+//! | `explain.rs` | [`PathCosts`]: the cost of a path, layer by layer; the cells that a search expands |
 //! | `export.rs` | [`CellMap`]: a part of a map as text and as colours |
 //! | `moving_ai.rs` | maps and problems of the Moving AI benchmarks |
 //! | `samples.rs` | maps generated from seeds |

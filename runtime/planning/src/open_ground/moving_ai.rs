@@ -1,6 +1,6 @@
 //! Maps and problems of the Moving AI benchmarks ([Sturtevant 2012]).
 //!
-//! Both are untrusted text files, so every fault is reported as an error with its line.
+//! The files are untrusted text, so every fault is reported as an error with its line.
 
 use super::cell::Cell;
 use super::grid::{GridError, GridMap};

@@ -66,7 +66,7 @@ pub enum Occupied {
     Most,
 }
 
-/// Subject of a cost layer. Each layer can slow or stop each vehicle type differently.
+/// Layer of costs on the map. Each layer can have a different effect on each vehicle type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
     /// Fixed obstacles.
@@ -156,16 +156,16 @@ pub enum Effect {
 /// Costs around obstacles, added to the factors of cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ObstacleCosts {
-    /// Cells in a strip of this width around grown obstacles cost more, m. The width is the
-    /// accuracy of vehicles in following their path.
+    /// Width of the strip around grown obstacles in which cells cost more, m. It equals the expected
+    /// deviation of vehicles from their paths.
     pub tracking_margin: f64,
     /// Extra cost of cells within the margin.
     pub margin_cost: i32,
-    /// The cost of proximity decreases to 0 at this distance from a grown obstacle, m.
+    /// Distance from a grown obstacle at which the cost of proximity falls to 0, m.
     pub clearance: f64,
     /// Cost of proximity at the edge of the grown obstacle. It keeps paths in the middle of gaps.
     pub clearance_cost: i32,
-    /// Cost of cells at which the body drives over a low obstacle.
+    /// Extra cost of cells where the body drives over a low obstacle.
     pub low_cost: i32,
 }
 
@@ -202,19 +202,19 @@ impl ObstacleCosts {
     };
 }
 
-/// Everything that a map depends on, except the items on the ground.
+/// Properties that determine a map, apart from the items on the ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
     /// The body to plan for.
     pub body: Body,
-    /// Key of the vehicle type. Painted layers use it to tell vehicle types apart. `None` for no particular
+    /// Key of the vehicle type, by which painted layers distinguish vehicle types. `None` for no particular
     /// type.
     pub vehicle_type: Option<Arc<str>>,
     /// Size of cells.
     pub cell: CellSize,
     /// Growth of obstacles.
     pub growth: Growth,
-    /// Additional growth of obstacles, so that paths keep this distance from them, m.
+    /// Clearance of paths: obstacles are grown by this additional distance, m.
     pub room: f64,
     /// Points between which the growth is measured.
     pub measure: Measure,

@@ -1,7 +1,8 @@
 //! Priority queues for searches whose keys never decrease.
 //!
-//! Both queues keep outdated entries, which searches recognise and skip. Among equal keys, the entry that was
-//! pushed last is popped first, so that a search continues where it has advanced farthest.
+//! The bucket queue and the radix queue keep outdated entries, which searches recognise and skip. Among equal
+//! keys, the entry that was pushed last is popped first, so that a search continues where it has advanced
+//! farthest.
 
 /// A queue in which pushed keys are never smaller than the last popped key.
 #[derive(Debug, Clone)]

@@ -140,7 +140,7 @@ struct Share {
     blocks: bool,
 }
 
-/// Returns the area that an item affects on the map of a profile.
+/// Returns the bounds of the area that an item affects on the map of a profile.
 pub(super) fn extent(profile: &Profile, item: &Item) -> Bounds {
     let bounds = item.shape.bounds();
     match item.role_for(profile) {

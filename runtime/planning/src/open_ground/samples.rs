@@ -102,7 +102,7 @@ impl WorldBox {
     }
 }
 
-/// Size of the cells that are used to measure the share of blocked ground, m.
+/// Size of the cells for measuring the fraction of ground that is covered, m.
 const SHARE_CELL: f64 = 0.5;
 
 /// Generates rectangles at random positions and headings in a square, until they cover `share` of its area
@@ -197,9 +197,10 @@ pub fn office_with_aisles(seed: u64, width: f64) -> BoxWorld {
 const OFFICE_ROOM: f64 = 4.5;
 /// Width of the doors of an office, m.
 const DOOR: f64 = 1.2;
-/// Length and width of the places of cabinets, m. There is room to move a cabinet a little.
+/// Length and width of the space reserved for a cabinet, m. It is slightly larger than the cabinet, so that
+/// cabinets can be shifted.
 const CABINET_ROOM: [f64; 2] = [0.9, 0.8];
-/// Maximum number of places that are drawn for a piece of furniture.
+/// Maximum number of random positions that are tried for a piece of furniture.
 const PLACES: usize = 200;
 
 /// Generates an office with aisles of the given width (m) between its doors. With `None`, furniture
@@ -275,8 +276,8 @@ fn aisles_through(wall: Wall, door: f64, width: f64) -> [OrientedBox; 3] {
     })
 }
 
-/// Draws a place for a piece of furniture. Places along a wall are more likely than those in the middle of
-/// the room.
+/// Draws a position for a piece of furniture. Positions along a wall are more likely than positions in the
+/// middle of the room.
 fn place_in(corner: DVec2, room: f64, stream: &mut Stream) -> Pose {
     let near_wall = |stream: &mut Stream| {
         let share = stream.next_unit();

@@ -26,7 +26,7 @@ impl Estimate for NoEstimate {
     }
 }
 
-/// Estimate for the case that all cells are free and have the smallest factor.
+/// Estimate that assumes that all cells are free and have the smallest factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DistanceEstimate {
     /// Goal of the search.
@@ -187,7 +187,8 @@ impl Search {
         };
         let cost_here = label.cost;
         let (run, rules) = (self.run, self.rules);
-        // Asking the space for the cell of each neighbour would need a division each time.
+        // The cells of neighbours are computed from this cell, because a look-up in the space would need a
+        // division for each of them.
         let cell = space.cell(node);
         let Self { labels, queue, .. } = self;
         for_each_step(space, rules, node, |space, step| {

@@ -53,8 +53,8 @@ pub struct Teardrop {
 }
 
 impl Teardrop {
-    /// Fraction of the full cost at a point, for a body that extends `reach` metres to each side. It is 1 at
-    /// the moving body, decreases to 0 at the tip, and is 0 outside the teardrop.
+    /// Fraction of the full cost at a point, for a body whose half-width is `reach` metres. It is 1 at the
+    /// moving body, decreases to 0 at the tip, and is 0 outside the teardrop.
     pub fn share(&self, point: DVec2, reach: f64) -> f64 {
         let local = self.pose.to_local(point);
         let half_width = self.half_width + reach;

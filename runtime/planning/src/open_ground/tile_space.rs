@@ -12,14 +12,13 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, MAX_COORDINATE, Pose};
 use std::collections::BTreeMap;
 
-/// Marks a neighbouring tile that has not been looked up yet.
+/// Link to a neighbouring tile that has not been looked up yet.
 const UNKNOWN: u32 = u32::MAX;
 /// Factor of blocked cells near an obstacle that are opened so that an agent on them can leave.
 const OPENED: u32 = 8 * PLAIN as u32;
-/// An agent searches for a free cell up to this distance from its body, m.
+/// Maximum distance from its body at which an agent on blocked cells searches for a free cell, m.
 const WAY_OUT: f64 = 3.0;
-/// If an agent that has touched an obstacle overlaps it by at most this distance, it can still
-/// drive away, m.
+/// Maximum overlap with a touched obstacle at which an agent can still drive away, m.
 const TOUCH: f64 = 0.15;
 /// Number of headings that are tried for a goal without a heading.
 const HEADINGS: u32 = 16;
@@ -124,7 +123,7 @@ impl TileCache {
         self.has_moving = false;
     }
 
-    /// View of the map for a search that uses this cache.
+    /// Returns a view of the map for a search that uses this cache.
     pub fn space<'a>(&'a mut self, ground: &'a mut OpenGround) -> TileSpace<'a> {
         TileSpace {
             cache: self,

@@ -15,7 +15,7 @@ pub struct DrivablePiece {
 }
 
 impl DrivablePiece {
-    /// Gear of the piece: 1 forwards, -1 in reverse.
+    /// Gear of the piece: Gear: 1 forwards, -1 in reverse.
     pub fn gear(&self) -> i8 {
         if self.length < 0.0 { -1 } else { 1 }
     }
@@ -26,7 +26,7 @@ impl DrivablePiece {
 pub struct DrivenPose {
     /// Pose of the rear axle.
     pub pose: Pose,
-    /// 1 forwards, -1 in reverse.
+    /// Gear: 1 forwards, -1 in reverse.
     pub gear: i8,
     /// Hitch angle, from the heading of the trailer to the heading of the vehicle, rad; 0 without a
     /// trailer.
@@ -36,7 +36,7 @@ pub struct DrivenPose {
 /// Part of a path that is driven in one gear.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrivenRun {
-    /// 1 forwards, -1 in reverse.
+    /// Gear: 1 forwards, -1 in reverse.
     pub gear: i8,
     /// Distance between the poses along the path, m.
     pub spacing: f64,
@@ -69,7 +69,7 @@ pub struct DrivablePath {
     pub cost: f64,
     /// Distance between the footprint and obstacles, m.
     pub margin: f64,
-    /// The trailer that the vehicle tows.
+    /// The towed trailer; `None` without a trailer.
     pub towed: Option<Towed>,
 }
 

@@ -19,10 +19,10 @@ use std::f64::consts::PI;
 const STEP: f64 = 0.2;
 /// Maximum number of arcs in the drive of a pushed trailer.
 const MOST_STEPS: usize = 400;
-/// The law reads the curvature this distance ahead along the curve, m. The hitch angle needs this
-/// distance to change.
+/// Preview distance at which the steering law reads the curvature of the curve, m. The hitch angle takes
+/// about this distance to respond.
 const PREVIEW: f64 = 1.2;
-/// While the trailer is pushed, the wheels turn from one lock to the other over this length, m.
+/// Distance over which the wheels turn from one lock to the other while a trailer is pushed, m.
 const LOCK_TO_LOCK: f64 = 2.0;
 /// Maximum offset of the trailer from its curve, m. A drive that exceeds it is discarded.
 const FARTHEST_OFF: f64 = 1.5;

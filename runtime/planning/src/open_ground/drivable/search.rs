@@ -22,8 +22,8 @@ use std::f64::consts::TAU;
 pub const LONGEST_TRIP: f64 = 1000.0;
 /// Number of headings that the search distinguishes.
 const HEADINGS: u32 = 72;
-/// After each of these numbers of expansions, an attempt multiplies the configured weight of the
-/// estimate by the factor next to it. Low weights find short paths, and high weights make long
+/// Numbers of expansions after which an attempt raises the weight of the estimate, each with the factor by
+/// which the configured weight is multiplied. Low weights find short paths, and high weights make long
 /// searches end in time.
 const HURRIES: [(u64, f64); 2] = [(1500, 2.0), (6000, 4.0)];
 /// Margin of the searched area around start and goal, as a fraction of the distance between them.
@@ -40,16 +40,16 @@ const ROOM_FOR_LONG: f64 = 0.75;
 const FAR: f64 = 2.5;
 /// Length of a step with a trailer, m: forwards and in reverse.
 const STEP_TOWING: [f64; 2] = [1.75, 1.0];
-/// Maximum distance to the target for which every pose of a vehicle with a trailer tries curves to
-/// the target, m.
+/// Maximum distance to the target at which curves to the target are tried from every pose of a vehicle with a
+/// trailer, m.
 const NEAR_TOWING: f64 = 30.0;
 /// Number of expansions charged for the curves from one pose if there is a trailer, because each
 /// curve has to be simulated.
 const CURVES_TOWING: u64 = 4;
 /// Curvatures of steps, as fractions of the maximum curvature.
 const SHARES: [f64; 5] = [0.0, 0.5, -0.5, 1.0, -1.0];
-/// If the clearance is below this, the vehicle also tries shunts, m. A shunt is a step up to the
-/// next obstacle.
+/// Clearance below which the search also tries shunts, m. A shunt is a step up to the next obstacle or
+/// halfway to it.
 const NARROW: f64 = 0.5;
 /// Maximum length of a shunt, in turning radii.
 const LONGEST_SHUNT: f64 = 0.6;
@@ -57,16 +57,15 @@ const LONGEST_SHUNT: f64 = 0.6;
 const LEAST_SHUNT: f64 = 0.1;
 /// Curvatures of shunts, as fractions of the maximum curvature.
 const SHUNT_SHARES: [f64; 3] = [1.0, -1.0, 0.0];
-/// Maximum distance to the target for which every pose tries a curve to the target, in turning
-/// radii.
+/// Maximum distance to the target at which a curve to the target is tried from every pose, in turning radii.
 const NEAR: f64 = 3.0;
-/// Maximum distance to the target for which the estimate includes the cost of a final curve, in
-/// turning radii.
+/// Maximum distance to the target at which the estimate includes the cost of a final curve, in turning radii.
 const ESTIMATED: f64 = 8.0;
 /// Beyond [`NEAR`], curves to the target are tried only from every n-th pose, where n is the distance to the target in
 /// turning radii divided by this value.
 const RADII_PER_POSE: f64 = 1.0;
-/// The search ends when no other path can be cheaper by more than this fraction of the cost.
+/// Tolerance of the result: the search ends when no other path can be cheaper by more than this fraction of
+/// the cost.
 const SLACK: f64 = 0.05;
 /// Distance between start and destination up to which a search that has found a path looks thoroughly for a cheaper
 /// one, m.
@@ -75,13 +74,14 @@ const SHORT_TRIP: f64 = 40.0;
 const LEAST_IMPROVING: u64 = 12_000;
 /// Number of expansions after the first path of a short and of a longer trip, as a fraction of the expansions before it.
 const IMPROVING: [f64; 2] = [1.0, 0.25];
-/// After the first path, an expanded state is reached again if that saves at least this cost, m.
+/// Minimum saving for which an expanded state is reopened after the first path has been found, as a cost in
+/// m.
 const SAVING: f64 = 0.25;
 /// Number of hitch angles that the search distinguishes, from one lock to the other.
 const HITCHES: u32 = 16;
 /// Units of cost per metre in the queue.
 const UNITS: f64 = 256.0;
-/// Number of cells of the estimate that count as one expansion.
+/// Number of cells expanded for the estimate that count as one expansion of the search.
 const CELLS_PER_EXPANSION: u64 = 32;
 
 /// Start, destination and vehicle of a search.
@@ -104,8 +104,8 @@ pub struct DrivableTrip {
     /// Hitch angle at the start, from the heading of the trailer to the heading of the vehicle,
     /// rad; 0 without a trailer.
     pub hitch: f64,
-    /// Maximum hitch angle at a destination with a heading, rad. There, a vehicle that pushes its trailer ends within
-    /// 0.1 m and 0.03 rad of the pose.
+    /// Maximum hitch angle at a destination with a heading, rad. A vehicle that pushes its trailer to such a
+    /// destination stops within 0.1 m and 0.03 rad of the pose.
     pub hitch_at_end: f64,
 }
 
@@ -420,7 +420,7 @@ impl DrivableSearch {
         self.path.as_ref()
     }
 
-    /// Number of expansions so far. 32 cells of the estimate count as one expansion.
+    /// Number of expansions so far. Every 32 cells expanded for the estimate count as one expansion.
     pub fn expanded(&self) -> u64 {
         self.before + self.tree.as_ref().map_or(0, Tree::work)
     }
@@ -639,8 +639,8 @@ impl Tree {
         Some(state * u64::from(hitches) + hitch as u64)
     }
 
-    /// Begins the search for a path that is cheaper than the first one. The estimate then counts as it is, so that
-    /// the search cannot overlook cheaper paths. `distance` is the distance between start and destination, m.
+    /// Begins the search for a path that is cheaper than the first one. The estimate is then used without a weight,
+    /// so that the search cannot overlook cheaper paths. `distance` is the distance between start and destination, m.
     fn improve(&mut self, distance: f64) {
         let (share, least) = match distance < SHORT_TRIP {
             true => (IMPROVING[0], LEAST_IMPROVING),

@@ -166,8 +166,8 @@ impl Surface {
         !(0..9).any(is_open)
     }
 
-    /// Clearance around a body, at most [`FARTHEST_ROOM`], m. The body stays free of obstacles as long as each of its
-    /// points moves less than the clearance. `None` if the body overlaps an obstacle.
+    /// Clearance around a body, at most [`FARTHEST_ROOM`], m. The body stays clear of obstacles as long as each of
+    /// its points moves by less than the clearance. `None` if the body overlaps an obstacle.
     #[inline]
     pub(super) fn room(&self, body: &OrientedBox) -> Option<f64> {
         self.obstacles.room(body)
@@ -255,9 +255,9 @@ impl Surface {
         Some(Roomy { at, room })
     }
 
-    /// Returns how far the vehicle can drive along an arc without a collision, m; at most the
-    /// length of the arc. `room` is the clearance at the start. [`Self::sweep`] succeeds on an arc
-    /// of the returned length.
+    /// Returns the distance that the vehicle can drive along an arc without a collision, m; at most the
+    /// length of the arc. `room` is the clearance at the start, m. [`Self::sweep`] succeeds on an arc of the
+    /// returned length.
     pub(super) fn free_length(
         &self,
         vehicle: &DrivableVehicle,

@@ -40,7 +40,7 @@ pub struct DrivableTrailer {
     pub lock: f64,
 }
 
-/// Placement of a vehicle and its trailer.
+/// Pose of a vehicle, with the hitch angle of its trailer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Combination {
     pub(super) vehicle: Placement,
@@ -165,13 +165,12 @@ impl Combination {
     }
 }
 
-/// Gains of the law that pushes a trailer along a curve: of the offset of its axle (1/m^2), of its
-/// heading (1/m) and of the hitch angle (1/m). Larger gains would require faster steering than cars
-/// have.
+/// Gains of the steering law for pushing a trailer along a curve: for the offset of its axle (1/m^2), its
+/// heading (1/m) and the hitch angle (1/m). Larger gains would require faster steering than cars have.
 const OFFSET_GAIN: f64 = 0.08;
 const HEADING_GAIN: f64 = 0.6;
 const HITCH_GAIN: f64 = 0.6;
-/// The law bends the combination by at most this fraction of the maximum hitch angle.
+/// Largest hitch angle that the steering law uses, as a fraction of the maximum hitch angle in reverse.
 const BENDS: f64 = 0.9;
 
 /// Deviation of a trailer's axle from the curve along which it is pushed, seen in the direction of travel.

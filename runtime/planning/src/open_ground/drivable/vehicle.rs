@@ -17,7 +17,7 @@ pub struct DrivableVehicle {
     pub curvature: f64,
     /// Whether the vehicle may drive in reverse.
     pub reverses: bool,
-    /// The trailer that it tows.
+    /// The towed trailer; `None` without a trailer.
     pub trailer: Option<DrivableTrailer>,
 }
 
