@@ -1,4 +1,5 @@
-//! Experiments measure how well modules drive, with error bars. Training improves how they drive.
+//! Experiments and training: experiments measure how well modules drive, with error bars, and training
+//! improves their parameters.
 //!
 //! A [`Course`] creates a scenario from a seed and defines when its drives end and how they are scored.
 //! [`measure`] runs a course and returns a [`RunRow`]. The same course, setup and seed give bit-identical

@@ -11,7 +11,7 @@ use roadwright_simulation::{Drive, Ground, RunOptions, Session, World};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The visible state of the world is added to the run's hash at this interval, s of simulated time.
+/// Interval at which the visible state of the world is added to the run's hash, s of simulated time.
 const GLANCE: f64 = 1.0;
 
 /// The drive of one agent on a course.
@@ -365,8 +365,8 @@ impl CourseRun<'_> {
     }
 }
 
-/// Converts a time to a number of steps, at least one. The intervals between checks are counted in
-/// steps, because rounding errors in sums of times would delay checks or skip them.
+/// Converts a time in seconds to a number of steps, at least one. Intervals between checks are counted in
+/// steps, because rounding errors in sums of times would delay or skip checks.
 fn in_steps(time: f64, dt: f64) -> u64 {
     ((time / dt).round() as u64).max(1)
 }
@@ -384,7 +384,7 @@ fn row_of(drive: &Drive<'_>, end: End) -> DriveRow {
     }
 }
 
-/// Checks that the values to be reported and compared are finite.
+/// Checks that the scores of a run are finite, so that they can be reported and compared.
 pub(crate) fn check_scores(
     course: &Course,
     seed: u64,

@@ -42,7 +42,7 @@ fn cars_drive_between_houses_in_time() {
     }
 }
 
-/// Turns around the ends of walls have to begin on the outside of a corridor.
+/// Tests turns around the ends of walls, which have to begin on the outside of a corridor.
 #[test]
 fn a_jeep_drives_through_a_maze_in_time() {
     for seed in [8, 9] {
@@ -53,7 +53,7 @@ fn a_jeep_drives_through_a_maze_in_time() {
     }
 }
 
-/// Regression test: a car stood between walls until its time was over.
+/// Regression test for a car that stood between walls until its time was over.
 #[test]
 fn a_car_does_not_stand_for_ever_between_walls() {
     let (measured, ratios) = drive("obstacle-town", 5);
@@ -209,7 +209,7 @@ fn busy_office(stream: &mut Stream) -> (Scenario, ObstacleId) {
     let edit = Edit::Stack(cart.stack.clone(), Some(Box::new(stack)));
     scenario.apply(edit).unwrap();
     for number in 0..20 {
-        // Neighbouring rooms would be as good, but the carts would have farther to the first meeting.
+        // Neighbouring rooms would also do, but the carts would have to drive farther before they meet.
         let start = middle((number * 7) % (ROOMS * ROOMS));
         let agent = Agent {
             start: Place::ground(start.x, start.y, stream.next_in(-3.0, 3.0)),
@@ -285,7 +285,7 @@ fn drag(seconds: f64) -> (Vec<Collision>, f64) {
         }
         let phase = (world.time() / DRAGGED) as u32;
         if phase.is_multiple_of(2) && step.is_multiple_of(6) {
-            // The hand follows one cart after the other.
+            // The obstacle is dragged after one cart, then after the next.
             let target = carts.vehicle(u64::from(phase / 2 % 20) + 1).unwrap();
             at += (target.pose.position - at).clamp_length_max(0.2);
             place_box(&mut scenario, dragged, at);

@@ -72,18 +72,18 @@ pub(super) enum Bay {
     Trailer,
 }
 
-/// A vehicle counts as parked if it exceeds none of these deviations.
+/// Maximum deviations of a vehicle that counts as parked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Parked {
-    /// Distance of the rear axle from its target position, m.
+    /// Maximum distance of the rear axle from its target position, m.
     pub(crate) distance: f64,
-    /// Difference from the target heading, rad.
+    /// Maximum difference from the target heading, rad.
     pub(crate) angle: f64,
     /// Speed below which the vehicle counts as stationary, m/s.
     pub(crate) speed: f64,
 }
 
-/// The deviations that the courses accept.
+/// The maximum deviations that the courses accept.
 const PARKED: Parked = Parked {
     distance: 0.2,
     angle: 5.0 * PI / 180.0,

@@ -1,4 +1,4 @@
-//! A scenario of a course under construction. It is changed only by edits.
+//! A scenario of a course under construction, which is changed only by edits.
 
 use super::{Course, CourseError, Setup};
 use roadwright_geometry::math::Stream;
@@ -249,7 +249,7 @@ impl Draft {
         self.check(course)
     }
 
-    /// Puts the modules and fitness functions of a setup into all existing stacks.
+    /// Applies the modules and fitness functions of a setup to all existing stacks.
     pub(super) fn dress_stacks(
         &mut self,
         course: &Course,
@@ -292,7 +292,7 @@ impl Draft {
         }
     }
 
-    /// Returns the scenario, or the error of the first edit that failed.
+    /// Returns the finished scenario, or the error of the first edit that failed.
     pub(super) fn sound(self, course: &Course) -> Result<Scenario, CourseError> {
         self.check(course)?;
         Ok(self.scenario)

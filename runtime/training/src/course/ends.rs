@@ -10,16 +10,17 @@ pub(crate) const LOOK: f64 = 0.1;
 /// End conditions of drives on a course. Arriving at the last goal always ends a drive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ends {
-    /// A drive is over after this time, s.
+    /// Time limit of a drive, s.
     pub time: f64,
-    /// A drive is complete after this distance, m. `None` if drives are complete only on arrival.
+    /// Distance after which a drive is complete, m. `None` if drives are complete only on arrival.
     pub mileage: Option<f64>,
-    /// A vehicle has arrived when its centre is within this distance of the goal, m. `None` for the
+    /// Distance of the vehicle's centre from the goal within which the vehicle has arrived, m. `None` for the
     /// default rule.
     pub goal_radius: Option<f64>,
-    /// A vehicle that rolls farther than this to either side has tipped over, rad.
+    /// Roll angle to either side beyond which a vehicle has tipped over, rad. `None` if the roll is not
+    /// limited.
     pub roll: Option<f64>,
-    /// Rule that decides whether a vehicle is stuck.
+    /// Rule that decides whether a vehicle is stuck; `None` if vehicles never count as stuck.
     pub stuck: Option<Stuck>,
     /// Whether a vehicle that touches an obstacle or another vehicle counts as stuck. This is used where
     /// bodies would otherwise pass through each other.
@@ -29,13 +30,13 @@ pub struct Ends {
 /// Rule for stuck vehicles. A vehicle is stuck if it is still near its position at an earlier time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stuck {
-    /// A vehicle that is closer than this to its earlier position is stuck, m.
+    /// Distance from the earlier position below which a vehicle is stuck, m.
     pub distance: f64,
     /// Time since the earlier position, s.
     pub time: f64,
 }
 
-/// End of a drive.
+/// How a drive ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
@@ -140,7 +141,7 @@ impl Ends {
         self.mileage.is_some() || self.looks_closely()
     }
 
-    /// Whether conditions other than time and distance must be checked.
+    /// Whether end conditions other than time and distance must be checked.
     pub(crate) fn looks_closely(&self) -> bool {
         self.goal_radius.is_some() || self.roll.is_some() || self.stuck.is_some() || self.contact
     }

@@ -24,7 +24,7 @@ const SIDE: f64 = 2.0;
 const HEIGHT: f64 = 10.0;
 /// Mass of a post, kg.
 const MASS: f64 = 1000.0;
-/// Distance of the goal, m.
+/// Distance from the start to the goal, m.
 const GOAL: f64 = 120.0;
 /// Time limit, s.
 const TIME: f64 = 60.0;

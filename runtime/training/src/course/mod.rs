@@ -125,7 +125,7 @@ pub enum CourseError {
         course: String,
         /// Seed of the course.
         seed: u64,
-        /// Id of the fitness.
+        /// Id of the fitness module.
         fitness: String,
         /// The score that is not a finite number.
         score: f64,
@@ -140,7 +140,7 @@ pub enum CourseError {
         /// The module that failed, the time, and the reason.
         reason: String,
     },
-    /// No agent has driven.
+    /// No agent drove on the course.
     #[error("course {course}, seed {seed}: no agent has driven, so there is nothing to rate")]
     NobodyDrove {
         /// Name of the course.
@@ -338,12 +338,12 @@ impl Course {
         !self.is_track() || draft::is_driver(stack)
     }
 
-    /// Whether this is a user's scenario.
+    /// Whether the course is a user's scenario.
     pub fn is_own(&self) -> bool {
         matches!(self.kind, Kind::Own(_))
     }
 
-    /// Returns a user's scenario. If the setup specifies vehicles or drivers, they replace those of the
+    /// Returns a user's scenario, in which vehicles and drivers of the setup, if any, replace those of the
     /// scenario.
     fn own_scenario(
         &self,

@@ -11,18 +11,18 @@ use roadwright_geometry::{DVec2, unit};
 use roadwright_scenario::{Place, Shape};
 use std::f64::consts::TAU;
 
-/// Number of agents, the same as the source trains simultaneously.
+/// Number of agents. The source trains the same number simultaneously.
 const AGENTS: usize = 40;
 /// Half the side length of the square that contains the waypoints, m.
 const HALF: f64 = 160.0;
-/// A drive ends after this distance, m.
+/// Distance after which a drive ends, m.
 const MILEAGE: f64 = 300.0;
-/// A drive ends after this time, s.
+/// Time after which a drive ends, s.
 const TIME: f64 = 60.0;
 /// Upper bound of the vehicles' speed, m/s. It is used to make trips so long that no vehicle
 /// reaches its last waypoint in time.
 const FASTEST: f64 = 50.0;
-/// Minimum distance to the next waypoint, m.
+/// Minimum distance between consecutive waypoints, m.
 const LEG: f64 = 60.0;
 /// Minimum distance between starts, m.
 const APART: f64 = 14.0;

@@ -29,7 +29,7 @@ const SHORTEST: f64 = 40.0;
 /// Maximum number of attempts to find a trip.
 const DRAWS: usize = 10_000;
 
-/// Data that is the same for all seeds.
+/// The town's streets and lanelets, which are the same for all seeds.
 struct Town {
     scenario: Scenario,
     ground: Arc<Ground>,
@@ -51,7 +51,7 @@ pub(super) fn course() -> Course {
     }
 }
 
-/// Returns the ground of all runs.
+/// Returns the ground that all runs share.
 pub(super) fn ground() -> Arc<Ground> {
     town().ground.clone()
 }

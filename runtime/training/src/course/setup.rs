@@ -40,7 +40,7 @@ impl Setup {
         first.map_or_else(|| course.fitness.into(), |setting| setting.module.clone())
     }
 
-    /// Returns a stack with the modules and fitness functions of this setup.
+    /// Returns a copy of a stack with the modules and fitness functions of this setup.
     pub(super) fn dress(&self, course: &Course, stack: &Stack) -> Result<Stack, CourseError> {
         let wrong = |what| CourseError::Setup {
             course: course.name.clone(),

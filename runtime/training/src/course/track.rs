@@ -54,7 +54,7 @@ fn doc(track: Track) -> &'static str {
     }
 }
 
-/// Whether a racer can reach the finish within the time of the track.
+/// Whether a racer can reach the finish within the time limit of the track.
 pub(super) fn has_arrival(track: Track) -> bool {
     track != Track::LongStraight
 }

@@ -30,10 +30,10 @@ use thiserror::Error;
 /// Number of runs per thread between two evaluations of the stopping rule.
 const RUNS_A_THREAD: usize = 4;
 
-/// An experiment gives up after this number of failed runs if no run has succeeded.
+/// Number of failed runs after which an experiment is abandoned if no run has succeeded.
 const GIVE_UP: usize = 30;
 
-/// A measurement that is repeated over seeds.
+/// An experiment: a measurement on a course that is repeated with consecutive seeds.
 pub struct RunSeries<'a> {
     /// The course that is driven.
     pub course: &'a Course,
@@ -45,8 +45,7 @@ pub struct RunSeries<'a> {
     pub first_seed: u64,
     /// The stopping rule.
     pub stop: Stop,
-    /// Results for comparison with the rows, for stopping rules that use differences. Other rules
-    /// do not need them.
+    /// Results to compare with, row by row. Only stopping rules that use differences need them.
     pub against: Option<&'a Results>,
     /// Confidence level of the intervals.
     pub level: f64,
@@ -110,7 +109,7 @@ pub enum ExperimentError {
 
 /// An observer that may stop an experiment early.
 pub trait Watcher: Sync {
-    /// Returns whether to continue. Called before each run, from any thread.
+    /// Returns whether to continue the experiment. Called before each run, from any thread.
     fn goes_on(&self) -> bool {
         true
     }
@@ -190,7 +189,7 @@ impl RunSeries<'_> {
             same(&results.head, &earlier.head)?;
             same_direction(&results.head, &earlier.head)?;
             results.head.modules.clone_from(&earlier.head.modules);
-            // Checked before the first run, because a finished experiment makes no more runs.
+            // Checked before the first run, because a finished experiment performs no more runs.
             if !earlier.fitnesses().is_empty() {
                 let ours = builds(self.course, self.setup, self.modules, self.first_seed)?;
                 same_modules(&results.head, &ours)?;
@@ -214,7 +213,7 @@ impl RunSeries<'_> {
         Ok(results)
     }
 
-    /// Makes runs in batches until the stopping rule is satisfied.
+    /// Performs runs in batches until the stopping rule is satisfied.
     fn run_batches(
         &self,
         results: &mut Results,
@@ -273,7 +272,7 @@ impl RunSeries<'_> {
             .map_or(Ok(()), |seed| Err(ExperimentError::NoPartner(seed)))
     }
 
-    /// Returns the row to compare with the row of a seed.
+    /// Returns the row of the results for comparison that has the given seed.
     fn partner(&self, seed: u64) -> Option<&RunRow> {
         let other = self.against?;
         // There is one row per seed, in order. This was checked when the results were read.
@@ -313,7 +312,7 @@ impl RunSeries<'_> {
     }
 }
 
-/// Returns an error if no run has succeeded and none can be expected to.
+/// Returns an error if the experiment should be abandoned because no run has succeeded.
 fn check_some_succeed(results: &Results) -> Result<(), ExperimentError> {
     // Evaluated in the order of seeds, so that the point of giving up does not depend on the number of
     // threads.
@@ -344,9 +343,9 @@ fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> 
     }
 }
 
-/// Compares the external modules in use, and their builds, with the modules that a file records.
-/// Returns the difference as a phrase that follows "made", such as "with a, but b is used here";
-/// `None` if there is no difference.
+/// Compares the external modules in use, and their builds, with the modules recorded in a file. Returns the
+/// difference as a phrase that follows "made", such as "with a, but b is used here"; `None` if there is no
+/// difference.
 pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<String> {
     let without = |ours: &[String], theirs: &[String]| -> Vec<String> {
         ours.iter()
@@ -427,7 +426,7 @@ fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-/// Returns a setting of a setup as it is written in files, or "not set" or "empty".
+/// Returns a setting of a setup as it is written in files; "not set" or "empty" if there is none.
 fn setting(value: &impl Serialize) -> String {
     match serde_json::to_string(value).as_deref() {
         Ok("null") => "not set".into(),

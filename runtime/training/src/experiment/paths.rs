@@ -30,7 +30,7 @@ pub struct DrivePath {
 /// The paths of several runs on one course.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunPaths {
-    /// The scenario of the first run.
+    /// The scenario of the first run, which serves as the map.
     pub scenario: Scenario,
     /// Number of runs that were driven.
     pub runs: usize,
@@ -56,8 +56,8 @@ pub enum PathsError {
 }
 
 impl RunPaths {
-    /// Repeats the first runs of results, on the threads of the current pool. `note` is called after each run
-    /// and returns whether to continue.
+    /// Repeats the first runs of results on the threads of the current pool, and returns the driven paths.
+    /// `note` is called after each run and returns whether to continue.
     ///
     /// # Errors
     /// If the course is not built in or simulates its vehicle itself, or if the caller cancelled the drives.

@@ -30,7 +30,7 @@ pub struct Head {
     pub setup: Setup,
     /// External modules with their builds. Built-in modules are identified by the version.
     pub modules: Vec<String>,
-    /// Id of the fitness.
+    /// Id of the fitness module.
     pub fitness: String,
     /// Whether a lower fitness is better.
     pub lower_is_better: bool,
@@ -44,7 +44,7 @@ pub struct Head {
     pub roadwright: String,
 }
 
-/// An experiment with its current rows.
+/// Results of an experiment: its definition and its current rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {
@@ -52,7 +52,7 @@ pub struct Results {
     version: u32,
     /// Definition of the experiment.
     pub head: Head,
-    /// The machine on which the rows were computed. It has no effect on them.
+    /// Description of the machine on which the rows were computed. It does not affect the rows.
     pub machine: String,
     /// Reason why the experiment ended; absent if it has not ended.
     pub stopped: Option<Stopped>,
@@ -212,8 +212,8 @@ impl Results {
     /// # Errors
     /// If the results cannot be read. The error describes the problem.
     pub fn parse(text: &str) -> Result<Self, ResultsError> {
-        /// The fields that are parsed first. Otherwise, parsing a file of another format could fail
-        /// with an unhelpful message.
+        /// Fields that are parsed before all others, because parsing a file of another format as results
+        /// could fail with an unhelpful message.
         #[derive(Deserialize)]
         struct Header {
             format: Option<String>,

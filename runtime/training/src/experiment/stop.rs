@@ -23,8 +23,7 @@ pub enum Stop {
     },
     /// Stops when the standard error of the mean fitness is small enough.
     StandardError {
-        /// The experiment stops when the standard error is at most this, in the unit of the
-        /// fitness.
+        /// Largest standard error at which the experiment stops, in the unit of the fitness.
         at_most: f64,
         /// Minimum number of runs.
         min_runs: u64,
@@ -33,7 +32,7 @@ pub enum Stop {
     },
     /// Stops when the confidence interval of the mean fitness is narrow enough.
     Width {
-        /// The experiment stops when the interval is at most this wide, in the unit of the fitness.
+        /// Largest width of the interval at which the experiment stops, in the unit of the fitness.
         at_most: f64,
         /// Minimum number of runs.
         min_runs: u64,

@@ -63,13 +63,13 @@ pub struct Summary {
     pub completed: usize,
     /// Fraction of the drives in a run that were completed.
     pub completed_share: Estimate,
-    /// Id of the fitness.
+    /// Id of the fitness module.
     pub fitness_module: String,
     /// Whether a lower fitness is better.
     pub lower_is_better: bool,
     /// Mean fitness of the drives in a run.
     pub fitness: Estimate,
-    /// Interquartile mean of the fitness values: the mean of their middle half.
+    /// Interquartile mean of the fitness values, that is, the mean of the middle half.
     pub interquartile_mean: f64,
     /// Mean duration of the drives in a run, s.
     pub time: f64,

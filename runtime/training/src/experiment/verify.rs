@@ -6,7 +6,7 @@ use crate::statistics::Moments;
 use rayon::prelude::*;
 use roadwright_geometry::math::Stream;
 
-/// Minimum number of rows to run again, if there are enough rows.
+/// Minimum number of rows to run again, if there are that many.
 const LEAST: usize = 5;
 /// Maximum probability that a sample of [`enough_rows`] rows contains no forged row if a tenth of all rows
 /// are forged.

@@ -55,8 +55,8 @@ impl Default for Learning {
 }
 
 impl Learning {
-    /// Returns the number of the search that a generation belongs to, and the number of the generation within
-    /// that search. Both start at 1.
+    /// Returns the number of restarts before a generation, and the number of the generation since the last
+    /// restart, starting at 1.
     pub fn beginning(self, generation: u32) -> (u32, u32) {
         let before = generation.saturating_sub(1);
         match self.restart {
@@ -100,8 +100,8 @@ impl Distribution {
         Self(vec![1.0 / count as f64; count])
     }
 
-    /// Creates a distribution with half of its probability at the step nearest to the initial value. The rest
-    /// is uniform.
+    /// Creates a distribution with half of its probability at the step nearest to the initial value. The
+    /// other half is distributed uniformly.
     fn around_start(gene: &Gene) -> Self {
         let mut distribution = Self::uniform(gene);
         distribution.0.iter_mut().for_each(|p| *p *= 1.0 - TRUST);

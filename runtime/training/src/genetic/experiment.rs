@@ -23,8 +23,7 @@ pub const FORMAT: &str = "roadwright-experiment";
 /// Version of the format.
 pub const VERSION: u32 = 1;
 
-/// With fewer drives or test courses than this, results are hardly meaningful ([Gerdelan 2011],
-/// table 10.4).
+/// Number of drives or test courses below which results are hardly meaningful ([Gerdelan 2011], table 10.4).
 const FEW: usize = 30;
 
 /// Default fitness function of experiments on scenarios, and on courses that have no score of their own and

@@ -13,7 +13,8 @@ use crate::statistics::{holm, paired};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// A difference counts as certain if the probability that it arose by chance is less than this.
+/// Significance level of differences: the probability of a chance result below which a difference counts as
+/// certain.
 const DOUBT: f64 = 1.0 - LEVEL;
 
 /// An objective by which drivers are compared.
@@ -56,9 +57,8 @@ pub struct Standing {
     /// A driver that is no worse in any mean and better in at least one mean. If there are several such
     /// drivers, the first of them. `None` if this driver is on the front.
     pub beaten_by: Option<String>,
-    /// Whether a driver that dominates this one is better by more than chance. Results are compared
-    /// course by course. After Holm's correction over all objectives, p must be below 0.05 in at
-    /// least one of them.
+    /// Whether a driver that dominates this one is significantly better. Results are compared course by
+    /// course. After Holm's correction over all objectives, p must be below 0.05 in at least one of them.
     pub is_sure: bool,
 }
 
@@ -144,7 +144,7 @@ fn beats(first: &[Vec<f64>], second: &[Vec<f64>]) -> bool {
         && differences.iter().any(|&difference| difference < 0.0)
 }
 
-/// Whether any of the drivers that dominate a driver is better by more than chance.
+/// Whether any of the drivers that dominate a driver is significantly better.
 fn is_sure<'a>(others: impl Iterator<Item = &'a Vec<Vec<f64>>>, own: &[Vec<f64>]) -> bool {
     let mut p = Vec::new();
     for other in others {
@@ -181,7 +181,7 @@ impl Problem {
         note: &(dyn Fn() + Sync),
     ) -> Result<Front, CourseError> {
         let mut all: Vec<Vec<Measured>> = Vec::new();
-        // For each course, whether it was driven without failures.
+        // Whether each course was driven without failures.
         let mut is_sound = vec![true; courses.len()];
         for (name, genes) in drivers {
             let runs: Result<Vec<Measured>, CourseError> = courses

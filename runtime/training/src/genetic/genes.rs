@@ -30,7 +30,7 @@ pub struct Gene {
     pub min: f64,
     /// Largest value of the gene.
     pub max: f64,
-    /// Change per level of mutation. It is 1 for whole numbers and terms.
+    /// Change of the value per level of mutation. It is 1 for whole numbers and terms.
     pub step: f64,
     /// Whether the gene's values are whole numbers.
     pub is_whole: bool,
@@ -85,8 +85,7 @@ impl Gene {
         }
     }
 
-    /// Draws a uniform random value from the range of the gene. Numeric genes are restricted to steps of the
-    /// range.
+    /// Draws a uniform random value from the steps in the range of the gene.
     pub fn random(&self, stream: &mut Stream) -> f64 {
         // Values are on the steps of the gene, as after mutation, so that numbers in files are short.
         let levels = ((self.max - self.min) / self.step).round() as usize + 1;
@@ -234,7 +233,7 @@ impl Genome {
         self.genes.iter().map(|gene| gene.start).collect()
     }
 
-    /// Returns uniform random values.
+    /// Returns a chromosome of uniform random values.
     pub fn random(&self, stream: &mut Stream) -> Chromosome {
         let genes = self.genes.iter();
         genes.map(|gene| gene.random(stream)).collect()
@@ -321,7 +320,7 @@ impl Genome {
         genes.chain(self.other_cells.iter().map(|cell| (cell, cell.start)))
     }
 
-    /// Describes the values: first the rules as tables, then the other genes.
+    /// Describes a chromosome in words: first the rules as tables, then the other genes.
     pub fn in_words(&self, chromosome: &[f64]) -> String {
         let mut text = String::new();
         for (table, controller) in CHROMOSOME.iter().enumerate() {

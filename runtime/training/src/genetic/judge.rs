@@ -94,7 +94,8 @@ impl std::fmt::Display for Manners {
     }
 }
 
-/// Runs candidates. The same genes and course give a bit-identical run in any thread.
+/// Evaluator that runs candidates on courses. The same genes and course give a bit-identical run in any
+/// thread.
 pub trait Evaluate: Sync {
     /// Drives the course of a seed with the given genes.
     ///

@@ -71,7 +71,7 @@ pub struct Operators {
 }
 
 impl Default for Operators {
-    /// Returns the values of [Gerdelan 2011], table 10.4, with two parents.
+    /// Returns the parameters of [Gerdelan 2011], table 10.4, with two parents.
     fn default() -> Self {
         Self {
             p: 2,
@@ -120,8 +120,8 @@ impl Operators {
         Ok(())
     }
 
-    /// Returns a child. Each gene comes from a random parent. With probability `r`, it is changed by a
-    /// uniform random whole number of levels in -m..=m. Without parents, all genes are random.
+    /// Breeds a child. Each gene comes from a random parent. With probability `r`, it is changed by a uniform
+    /// random whole number of levels in -m..=m. Without parents, all genes are random.
     pub fn breed(&self, genome: &Genome, parents: &[&[f64]], stream: &mut Stream) -> Chromosome {
         let mut child = if parents.is_empty() {
             genome.random(stream)
@@ -159,10 +159,10 @@ impl Operators {
     }
 }
 
-/// For each table of the chromosome: whether outputs increase with the distance, and whether they increase
-/// with the angle. Turns towards a waypoint increase with its distance and angle, whereas speeds decrease
-/// with the angle. Turns away from an obstacle decrease with its distance and angle, whereas speeds increase
-/// with them.
+/// Directions of the rule tables in the chromosome: for each table, whether outputs increase with the
+/// distance, and whether they increase with the angle. Turns towards a waypoint increase with its distance
+/// and angle, whereas speeds decrease with the angle. Turns away from an obstacle decrease with its distance
+/// and angle, whereas speeds increase with them.
 const GROWS: [(bool, bool); 4] = [(true, true), (true, false), (false, false), (true, true)];
 
 /// Sorts the rules of tables by distance and angle, so that no rule contradicts its neighbours. For example,

@@ -16,20 +16,20 @@ use std::collections::BTreeMap;
 use std::hash::Hasher;
 use thiserror::Error;
 
-/// An individual that has not moved by this time is unfit, s. [Gerdelan 2011], section 10.6, stops
-/// the evaluation of individuals that stand or only tremble, and section 12.3 counts less than half
-/// a metre in 12 s as standing.
+/// Time by which an individual must have moved, otherwise it is unfit, s. [Gerdelan 2011], section 10.6,
+/// stops the evaluation of individuals that stand or only tremble, and section 12.3 counts less than half a
+/// metre in 12 s as standing.
 const PATIENCE: f64 = 12.0;
-/// Distance that counts as moving, m.
+/// Minimum distance that counts as moving, m.
 const SOMEWHERE: f64 = 0.5;
-/// An individual is unfit if a smaller fraction of its vehicles moves. The limit is small, because
-/// in a jam only some vehicles move.
+/// Minimum fraction of an individual's vehicles that must move, otherwise it is unfit. The limit is small,
+/// because in a jam only some vehicles move.
 const FEW: f64 = 0.1;
 
-/// A warning is issued if a larger fraction of children is identical to their parent.
+/// Fraction of children identical to their parent above which a warning is issued.
 const MANY_CLONES: f64 = 0.5;
 
-/// Confidence level of intervals.
+/// Confidence level of the reported intervals.
 pub const LEVEL: f64 = 0.95;
 
 /// Reason why an experiment cannot start.
@@ -225,7 +225,7 @@ impl Problem {
         measure(&self.course, &self.setup_of(genes), &self.modules, course)
     }
 
-    /// Id of the fitness.
+    /// Id of the fitness module.
     pub(super) fn fitness(&self) -> String {
         self.setup.first_fitness(&self.course)
     }
@@ -382,8 +382,8 @@ impl Evaluate for Problem {
     }
 }
 
-/// Detects runs in which hardly any vehicle moves. Vehicles that get stuck later have moved before, so they
-/// are scored.
+/// Detector of runs in which hardly any vehicle moves. Vehicles that get stuck later have moved before, so
+/// they are scored.
 #[derive(Default)]
 struct Watch {
     /// Positions of vehicles at the first check, by agent.

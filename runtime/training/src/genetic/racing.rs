@@ -1,10 +1,10 @@
 //! Racing: individuals are no longer evaluated once they cannot win.
 //!
-//! The individuals from earlier generations, which have to be beaten, drive all courses first. The
-//! new individuals then drive the same courses in the same order, one block of courses at a time. A
-//! new individual skips the remaining courses if even the best possible score on each of them would
-//! not get it into the pool. The pool is bit-identical to the pool without racing and does not
-//! depend on the number of threads.
+//! The pool of earlier generations drives all courses first, because its results have to be beaten. The new
+//! individuals then drive the same courses in the same order, one block of courses at a time. A new
+//! individual skips the remaining courses if even the best possible score on each of them would not get it
+//! into the pool. The pool is bit-identical to the pool without racing and does not depend on the number of
+//! threads.
 //!
 //! With `doubt`, individuals also skip the remaining courses if a course-by-course comparison shows
 //! that they are significantly worse than the individual to beat. This may drop an individual that
@@ -127,7 +127,7 @@ struct Race<'a> {
     evaluate: &'a dyn Evaluate,
     courses: &'a [u64],
     racing: Racing,
-    /// Fitness to beat: the fitness of the worst individual that would be replaced.
+    /// Fitness to beat: the fitness of the worst individual in the pool.
     to_beat: f64,
     /// Scores of the individual to beat, by course.
     scores: &'a [f64],

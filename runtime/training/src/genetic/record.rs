@@ -23,7 +23,7 @@ pub const VERSION: u32 = 2;
 /// Maximum size of a record, bytes. It is enough for thousands of generations.
 pub const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 
-/// A candidate of a generation with its results.
+/// A candidate of a recorded generation, with its results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judged {

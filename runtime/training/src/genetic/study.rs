@@ -54,7 +54,7 @@ pub struct LineResult {
 /// A point of a learning curve: the best fitness up to this point, over the seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
-    /// Maximum number of individuals evaluated up to this point.
+    /// Number of individuals that may be evaluated up to this point.
     pub evaluations: usize,
     /// Number of complete generations among these individuals.
     pub generation: usize,
@@ -82,7 +82,7 @@ pub struct StudyResult {
     pub study: &'static str,
     /// Figure or table of the source.
     pub of: &'static str,
-    /// Each line of the figure is averaged over this number of seeds.
+    /// Number of seeds over which each line of the figure is averaged.
     pub seeds: usize,
     /// The lines of the figure.
     pub lines: Vec<LineResult>,
@@ -335,7 +335,7 @@ pub fn chromosomes(seed: u64) -> Vec<GenerationRow> {
     rows
 }
 
-/// Returns the difference between the second and the first value, with its standard error.
+/// Returns the second mean minus the first mean, with the standard error of this difference.
 fn difference(first: &Statistic, second: &Statistic) -> (f64, f64) {
     let square = |statistic: &Statistic| statistic.standard_error * statistic.standard_error;
     (

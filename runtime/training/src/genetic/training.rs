@@ -18,7 +18,7 @@ use thiserror::Error;
 /// Number of most recent leaders of the pool among which the champion is chosen.
 const FINALISTS: usize = 10;
 
-/// Report of a generation.
+/// Summary of a generation for progress reports.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GenerationReport {
     /// Number of the generation, starting at 1.
@@ -376,8 +376,8 @@ impl<'a> Training<'a> {
         failures.and_then(|failures| failures.into_iter().next())
     }
 
-    /// Returns the error of a training run without a champion. It explains why all finalists failed or,
-    /// without finalists, why all individuals failed.
+    /// Returns the error for a training run without a champion. The error explains why all finalists failed
+    /// or, if there were none, why all individuals failed.
     fn nobody(&self, failed_finalists: &[String], finalists: usize) -> TrainingError {
         let mut all = self.record.generations.iter().flatten();
         let why = match failed_finalists.first() {

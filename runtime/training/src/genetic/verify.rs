@@ -15,7 +15,7 @@ pub struct Verification<'a> {
     record: &'a Record,
     /// The candidates of each generation, as the breeder proposed them.
     asked: Vec<Vec<Candidate>>,
-    /// Number of generations when the stopping rule first ended the training.
+    /// Number of generations after which the stopping rule first ended the training.
     over_after: Option<usize>,
 }
 
@@ -172,9 +172,9 @@ impl<'a> Verification<'a> {
     }
 }
 
-/// Whether the results of a candidate are equal to those in a record. Striking out is not compared, because
-/// it is the user's choice. Failure messages are not compared, because the time and manner of a failure can
-/// depend on the machine.
+/// Whether the results of a candidate are equal to those in a record. Whether the user has struck out a
+/// candidate is not compared, because it does not follow from the experiment. Failure messages are not
+/// compared, because the time and manner of a failure can depend on the machine.
 fn is_same(recorded: &Judgement, found: &Judgement) -> bool {
     if recorded.failure.is_some() {
         return found.failure.is_some();

@@ -8,8 +8,8 @@ use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_simulation::{Status, World};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A person has to pass a goal within this radius, m, unless the course has its own radius.
-/// Vehicles under manual control do not arrive automatically.
+/// Radius within which a person has to pass a goal, m, unless the course has its own radius. Vehicles under
+/// manual control do not arrive automatically.
 const PERSON_RADIUS: f64 = 6.0;
 
 /// Judge of the drives in a run: decides when they have ended, and how.
@@ -22,7 +22,7 @@ pub struct Judge {
     gone: usize,
     /// The agent that a person drives.
     person: Option<Person>,
-    /// End of a drive whose time runs out.
+    /// How a drive ends when its time runs out.
     end_of_time: End,
     /// Number of agents of the scenario whose drives are scored.
     scored: usize,
@@ -179,7 +179,7 @@ impl Judge {
                 continue;
             }
             let end = match drive.status {
-                // The vehicle has arrived but does not stand in its bay.
+                // The vehicle has arrived, but not in its bay.
                 Status::Arrived if self.watch.was_in_place(drive.id) == Some(false) => End::Removed,
                 Status::Arrived => End::Arrived,
                 Status::Removed | Status::Active => End::Removed,

@@ -6,10 +6,10 @@ use roadwright_agent::Registry;
 use roadwright_simulation::World;
 use std::collections::BTreeMap;
 
-/// Distance between consecutive entries of a drive, m.
+/// Distance between consecutive log entries of a drive, m.
 const EVERY: f64 = 10.0;
 
-/// An entry of a drive.
+/// An entry of a mileage log: the state of a drive at a distance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MileageMark {
     /// The agent's id.

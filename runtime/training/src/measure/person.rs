@@ -1,4 +1,4 @@
-//! A user's attempts on a course, stored with all control changes so that they can be repeated.
+//! A user's attempt on a course, stored with all control changes so that it can be repeated.
 
 use super::{Measured, RunRow, measure_driven};
 use crate::course::{Course, CourseError, Setup};

@@ -8,7 +8,7 @@ use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_simulation::{Party, TrailerRecord, VehicleRecord, World};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Current and earlier observations of vehicles; empty if a course does not need them.
+/// Current and earlier observations of vehicles. Nothing is observed if the course does not need it.
 pub(super) struct Watch {
     /// Whether anything is observed.
     looks: bool,
@@ -25,8 +25,7 @@ pub(super) struct Watch {
     rolls: BTreeMap<u64, f64>,
     /// Maximum roll that any vehicle has reached in either direction, rad.
     most_roll: f64,
-    /// A vehicle has tipped over when its roll reaches this angle, rad; `None` if the roll is not
-    /// limited.
+    /// Roll angle at which a vehicle counts as tipped over, rad; `None` if the roll is not limited.
     roll_limit: Option<f64>,
     /// Whether contacts are recorded, because bodies either pass through objects that they touch or must not
     /// touch any.
@@ -39,9 +38,9 @@ pub(super) struct Watch {
 /// Observations of a vehicle that parks.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moves {
-    /// Whether the vehicle is in its target position.
+    /// Whether the vehicle is in its target position, at any speed.
     is_in_place: bool,
-    /// Whether the vehicle stands in its target position.
+    /// Whether the vehicle is stationary in its target position.
     is_parked: bool,
     /// Number of changes between forwards and reverse.
     gear_changes: u32,
@@ -50,7 +49,7 @@ struct Moves {
 }
 
 impl Moves {
-    /// A vehicle that is faster than this counts as moving, m/s.
+    /// Speed above which a vehicle counts as moving, m/s.
     const MOVING: f64 = 0.1;
 
     /// Updates the observations of a vehicle. Trailers have to stand straight behind the goal.

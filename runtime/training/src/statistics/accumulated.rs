@@ -1,4 +1,4 @@
-//! The running mean, as shown in figures 9.3 and 12.5 of [Gerdelan 2011].
+//! Running means with error bars, as in figures 9.3 and 12.5 of [Gerdelan 2011].
 
 use super::Moments;
 use serde::Serialize;
@@ -31,9 +31,9 @@ pub fn accumulate(values: &[f64]) -> Vec<Accumulated> {
     values.iter().enumerate().map(add).collect()
 }
 
-/// Returns the smallest number of runs from which on the error bars of two means (one standard
-/// error in each direction) stay apart. `None` if the bars overlap at the end, or if either mean
-/// has fewer than two runs.
+/// Returns the smallest number of runs after which the error bars of two means (one standard error in each
+/// direction) remain separate. `None` if the bars overlap at the end, or if either mean has fewer than two
+/// runs.
 ///
 /// Means that separate but overlap again later do not count as separated.
 pub fn separation(first: &[Accumulated], second: &[Accumulated]) -> Option<usize> {

@@ -10,8 +10,8 @@ pub struct Bootstrap {
     estimate: f64,
     /// The statistic for each resample, ascending.
     replicates: Vec<f64>,
-    /// Acceleration: how the standard error of the statistic changes with its value, estimated by leaving out
-    /// one value at a time.
+    /// Acceleration of the BCa method: the rate at which the standard error of the statistic changes with its
+    /// value, estimated by the jackknife.
     acceleration: f64,
 }
 

@@ -19,8 +19,8 @@ impl Moments {
 
     /// Adds a value.
     pub fn push(&mut self, value: f64) {
-        // The difference between the sum of squares and the square of the sum would lose all digits if the
-        // mean is large.
+        // Computing the variance from the sum of squares and the square of the sum would lose all digits if
+        // the mean is large.
         self.count += 1;
         let from_old = value - self.mean;
         self.mean += from_old / self.count as f64;

@@ -62,14 +62,14 @@ fn for_few(z: f64, freedom: f64) -> f64 {
     z * (1.0 + first + second)
 }
 
-/// Number of equal intervals into which the range from 0 to 1 is divided to get the possible means.
+/// Number of equal intervals between the tested means, which cover the range from 0 to 1.
 const PLACES: usize = 1000;
 /// Maximum fraction of the capital that a single bet risks.
 const RISK: f64 = 0.5;
 
 /// Confidence sequence for the mean of values between 0 and 1, based on bets against every possible mean
-/// ([Waudby-Smith 2023], section 4). If a bettor against a possible mean gets rich, this is probably not the
-/// true mean.
+/// ([Waudby-Smith 2023], section 4). If the capital of a bet against a mean grows large, this mean is
+/// probably not the true one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BettingSequence {
     level: f64,
@@ -83,7 +83,8 @@ pub struct BettingSequence {
     squares: f64,
 }
 
-/// Capital of two bettors against a possible mean. Both start with 1.
+/// Capital of two bets against a possible mean: that values are higher, and that they are lower. Both start
+/// with 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Bet {
     mean: f64,
@@ -144,8 +145,8 @@ impl BettingSequence {
         (2.0 * ln(2.0 / (1.0 - self.level)) / (variance * next * ln(next + 1.0))).sqrt()
     }
 
-    /// Removes the possible means against which a bettor has got rich. The last possible means are never
-    /// removed, so that the interval is never empty.
+    /// Removes the possible means that are rejected by the capital of their bets. If all remaining means
+    /// would be rejected, none is removed, so that the interval is never empty.
     fn drop_losers(&mut self) {
         // Fair bets reach this capital with a probability of at most 1 - level, however long the monitoring
         // lasts.
@@ -178,7 +179,7 @@ impl BettingSequence {
         Self::against(level, std::iter::once(mean), 0.0)
     }
 
-    /// Whether a bettor against the first remaining mean has got rich.
+    /// Whether the capital of the bets against the first remaining mean is large enough to reject this mean.
     pub(super) fn someone_is_rich(&self) -> bool {
         let bet = self.means[0];
         0.5 * bet.on_more.max(bet.on_less) >= 1.0 / (1.0 - self.level)

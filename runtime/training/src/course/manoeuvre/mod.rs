@@ -37,8 +37,7 @@ use std::f64::consts::FRAC_PI_2;
 /// Number of substeps per time step. The driver's command stays constant during a time step, but a pole falls
 /// or a trailer swings in the meantime.
 const PARTS: u32 = 4;
-/// At this interval, observers decide whether the drive continues, and the visible state is hashed,
-/// s.
+/// Interval at which observers decide whether the drive continues and the visible state is hashed, s.
 const GLANCE: f64 = 1.0;
 /// Speed limit reported to controllers that expect a road, m/s.
 const ALLOWED: f64 = 3.0;
@@ -71,7 +70,7 @@ trait Manoeuvre {
     fn state(&self) -> Vec<f64>;
 }
 
-/// Returns an input that contains the state of the car, but no lanes, leaders or obstacles.
+/// Returns a controller input that contains the state of the car, but no lanes, leaders or obstacles.
 fn row(car: &car::Car) -> ControllerInput {
     ControllerInput {
         speed: car.speed,
@@ -100,7 +99,7 @@ impl Beginning<'_> {
     fn car(&self) -> car::Car {
         let pose = match self.agent.start {
             Place::Ground(at) => Pose::new(at.x.get(), at.y.get(), at.heading.get()),
-            // Manoeuvres start on open ground, so this does not occur.
+            // Cannot occur, because manoeuvres start on open ground.
             Place::Lane(_) => Pose::default(),
         };
         car::Car::new(self.kind, pose)
@@ -282,7 +281,7 @@ struct ManoeuvreRun {
     failure: Option<String>,
 }
 
-/// Sums over all steps, for computing the inputs of the fitness functions.
+/// Sums over all steps, from which the inputs of the fitness functions are computed.
 #[derive(Default)]
 struct Sums {
     steps: u64,

@@ -41,7 +41,7 @@ const OTHERS_ASKEW: f64 = 0.03;
 const NEAR: f64 = 0.3;
 /// Tolerance of the final heading, rad.
 const STRAIGHT: f64 = 5.0 * std::f64::consts::PI / 180.0;
-/// A car that is slower than this counts as stationary, m/s.
+/// Speed below which a car counts as stationary, m/s.
 const STANDING: f64 = 0.05;
 /// Time limit, s.
 const TIME: f64 = 90.0;

@@ -24,7 +24,7 @@ use roadwright_scenario::Place;
 const LENGTH: f64 = 2.0;
 /// Gravitational acceleration, m/s^2.
 const GRAVITY: f64 = 9.81;
-/// A pole that leans at least this far counts as fallen, rad.
+/// Lean angle from which a pole counts as fallen, rad.
 const FALLEN: f64 = 30.0 * std::f64::consts::PI / 180.0;
 /// Time limit, s.
 const TIME: f64 = 60.0;

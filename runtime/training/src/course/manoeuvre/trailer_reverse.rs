@@ -52,7 +52,7 @@ const ACROSS: f64 = 2.5;
 const ASKEW: f64 = 0.25;
 /// Maximum random hitch angle at the start, rad.
 const BENT: f64 = 0.15;
-/// A vehicle with at least this hitch angle counts as jackknifed, rad.
+/// Hitch angle from which a vehicle counts as jackknifed, rad.
 const JACKKNIFE: f64 = 60.0 * std::f64::consts::PI / 180.0;
 /// Time limit, s.
 const TIME: f64 = 90.0;

@@ -26,7 +26,7 @@ use std::sync::Arc;
 const TIME: f64 = 300.0;
 /// Minimum ratio of path length to straight-line distance for the first trip of a seed.
 const DETOUR: f64 = 1.5;
-/// Maximum number of draws per trip.
+/// Maximum number of attempts to draw a trip.
 const DRAWS: usize = 3_000;
 /// Maximum number of cells that a search expands.
 const MOST_CELLS: u64 = 1_000_000;
@@ -53,11 +53,10 @@ struct Drawing {
     first: f64,
     /// Minimum distance between any two starts, and between any two goals, m.
     apart: f64,
-    /// Free space around a body at its start and its goal, m.
+    /// Minimum clearance around a vehicle at its start and its goal, m.
     margin: f64,
-    /// A site is generated so that a path from start to goal exists even if the vehicle keeps this
-    /// clearance on all sides, m. Drivers cannot steer through gaps that are hardly wider than
-    /// their vehicles.
+    /// Clearance on all sides of the vehicle for which a path from start to goal must exist, m. Drivers
+    /// cannot steer through gaps that are hardly wider than their vehicles.
     room: f64,
     /// Maximum shift of loose objects along each axis, m.
     shift: f64,
@@ -178,9 +177,9 @@ impl Site {
     /// Calibrates the rules of a fuzzy driver for the site's vehicle.
     fn calibrated(self, driver: ModuleSetting) -> ModuleSetting {
         match self {
-            // A cart turns in less than its own length. With the gain for that, the printed rules would turn it sharply
-            // towards waypoints almost straight ahead. All furniture that it passes is near, where they would have it
-            // stop, and it stops so soon that nothing farther away matters.
+            // A cart turns in less than its own length. With the gain for that, the printed rules would turn it
+            // sharply towards waypoints almost straight ahead. All furniture beside its path is near, where the rules
+            // would make the cart stop. It can stop so quickly that objects farther away do not matter.
             Self::Office => {
                 let mut driver = driver
                     .with("rule_route_steer_narrow_medium", 0.0)
@@ -382,7 +381,7 @@ impl Trips {
         !self.obstacles.iter().any(is_met)
     }
 
-    /// Plans a trip with this much room on all sides of the vehicle, m.
+    /// Plans a trip with a clearance of `room` on all sides of the vehicle, m.
     fn plan(&mut self, drawn: &Drawn, room: f64) -> Option<TripPlan> {
         let width = self.vehicle.width.get() + 2.0 * room;
         let vehicle = VehicleType {
@@ -470,7 +469,8 @@ impl Course {
     pub(super) fn driver_stack(&self) -> Stack {
         let stack = Stack::with_controller(self.driver);
         match self.kind {
-            // With its default gain, its turning radius is 25 m, too large for the space between walls.
+            // With its default gain, the driver's turning radius is 25 m, too large for the space between
+            // walls.
             Kind::OpenGround(site) => Stack {
                 controller: site.calibrated(
                     ModuleSetting::new(self.driver)

@@ -1,4 +1,5 @@
-//! The worlds of the courses: a maze, an office, a town of blocks without streets, and open country.
+//! The worlds of the courses on open ground: a maze, an office, a town of blocks without streets, and open
+//! country.
 
 use super::super::draft::Draft;
 use roadwright_geometry::math::{Stream, exp};
@@ -302,7 +303,8 @@ fn boxes(b: &mut Draft, boxes: &[WorldBox], wall: f64) {
     }
 }
 
-/// Rounds to whole millimetres, so that files are short and adjoining walls still adjoin after mirroring.
+/// Rounds a position to whole millimetres, so that numbers in files are short and adjacent walls remain
+/// adjacent after mirroring.
 fn in_millimetres(metres: DVec2) -> DVec2 {
     (metres * 1000.0).round() / 1000.0
 }
